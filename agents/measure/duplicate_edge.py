@@ -128,7 +128,7 @@ def edge(
     elif given := [*table, *["workers"] * (workers > 1), *["bots"] * (bots is not None)]:
         raise RulesError(f"Expected a game of another library, 'env', alone: {quoted(given[0])} is for games of this package.")
     else:
-        names = [str(getattr(one, "name", getattr(one, "__name__", type(one).__name__))) for one in (player, field)]
+        names = [_name_of(one) for one in (player, field)]
         names[1] += " (the field)" * (names[0] == names[1])
         play = partial(game_table, env, {names[0]: player, names[1]: field})
     with _bar(total=deals, unit="deal", leave=False, disabled=not progress) as bar:
@@ -136,6 +136,12 @@ def edge(
             deals=deals, seed=seed, one_way=not both_ways, progress=lambda so_far: bar.update(so_far.deals - bar.n)
         )  # fmt: skip
     return PlayerEdge(result)
+
+
+def _name_of(policy: object) -> str:
+    """Returns the name that a policy has, or that of its function or class."""
+    given = getattr(policy, "name", None)
+    return given if isinstance(given, str) else str(getattr(policy, "__name__", type(policy).__name__))
 
 
 def _player(player: object, setup: Setup, bots: BotSettings | None) -> Agent:

@@ -39,7 +39,7 @@ class AecGame(ForeignGame):
             raise GameError(f"Expected an AEC environment{hint}, and {quoted(env)} has no {lacking[0]!r}.")
         if not binds(env.reset, seed=0):
             raise GameError(f"Expected an environment with reset(seed=…), and that of {quoted(env)} takes no seed.")
-        self.name = str(getattr(env, "metadata", {}).get("name", type(env).__name__))
+        self.name = str((getattr(env, "metadata", None) or {}).get("name", type(env).__name__))
         self.seat_names = [*env.possible_agents]
         self._seat_of = {name: seat for seat, name in enumerate(self.seat_names)}
         spaces = [(env.observation_space(name), env.action_space(name)) for name in self.seat_names]
@@ -51,44 +51,44 @@ class AecGame(ForeignGame):
                     f"Expected seats that are alike, for players take each in turn, and the spaces of {name} are not those of "
                     f"{self.seat_names[0]}: {quoted(some)}, not {quoted(spaces[0])}."
                 )
-        actions = getattr(spaces[0][1], "n", None)
-        if actions is None:
-            raise GameError(f"Expected actions of a Discrete space, not of {quoted(spaces[0][1])}.")
-        self._all_legal = np.ones(int(actions), np.int8)
+        actions = spaces[0][1]
+        if getattr(actions, "start", None) != 0:
+            raise GameError(f"Expected actions of a Discrete space, from 0 on, not of {quoted(actions)}.")
+        self._all_legal = np.ones(int(actions.n), np.int8)
 
     def prepare(self, number: int) -> None:
         """Makes the environment of a deal, where each has its own."""
         if self._anew:
             self._env = self._make(number)
 
-    def table(self, number: int, seated: Sequence[SeatedPolicy]) -> tuple[Sequence[Any], int]:
+    def table(self, number: int, seated: Sequence[SeatedPolicy]) -> tuple[Sequence[float], int]:
         """Plays a game, and returns the sums of what ``last()`` gives each agent, and the seat that acts first.
 
         Raises :class:`GameError` where an agent comes or goes before the end.
         """
-        env, seat_of, masks = self._env, self._seat_of, self._all_legal
+        env, seat_of = self._env, self._seat_of
         env.reset(seed=number)
         if {*env.agents} != {*seat_of}:
             raise GameError(f"Expected the agents {quoted(self.seat_names)} from the first action on, not {quoted(env.agents)}.")
-        rewards: list[Any] = [0] * len(seated)
+        rewards, ended = [0.0] * len(seated), set[str]()
         first = seat_of[env.agent_selection]
-        over = False
         for agent in env.agent_iter():
             observation, reward, terminated, truncated, info = env.last()
             if agent not in seat_of:
                 raise GameError(f"Expected the agents {quoted(self.seat_names)} to the end, and {quoted(agent)} came later.")
             seat = seat_of[agent]
-            rewards[seat] = rewards[seat] + reward
+            rewards[seat] += self.number(reward, seat)
             if terminated or truncated:
-                if not over and not all(env.terminations[name] or env.truncations[name] for name in seat_of):
-                    raise GameError(f"Expected all seats to play to the end of the game, and {agent} left before the others.")
-                over = True
+                left = [name for name in seat_of if not (env.terminations.get(name) or env.truncations.get(name))]
+                if not ended and left:
+                    raise GameError(f"Expected all seats to end together, and {agent} ended while {left[0]} had not.")
+                ended.add(agent)
                 env.step(None)
                 continue
-            mask = masks
-            if isinstance(observation, dict) and observation.keys() >= {"observation", "action_mask"}:
-                observation, mask = observation["observation"], observation["action_mask"]
-            elif "action_mask" in info:
-                mask = info["action_mask"]
+            mask = info.get("action_mask", self._all_legal)
+            if isinstance(observation, dict) and "action_mask" in observation:
+                observation, mask = observation.get("observation", observation), observation["action_mask"]
             env.step(seated[seat].act(observation, mask))
+        if missing := [name for name in seat_of if name not in ended]:
+            raise GameError(f"Expected a last turn of each agent after the end, with its last reward, and {missing[0]} had none.")
         return rewards, first

@@ -18,10 +18,11 @@ from nainjaune_env.core.validation import finite
 from ..source import Payoffs
 from .policies import SeatedPolicy
 
-SCALE = 10**9
-"""Rewards are rounded to whole billionths, so that their sums are exact."""
-MAX_REWARD = 10**8
-"""Sums of larger rewards of some seats would not fit into 64 bits."""
+DECIMALS = 9
+"""To which rewards are rounded, so that their sums are exact."""
+SCALE = 10**DECIMALS
+MAX_REWARD = 10**6
+"""Sums of larger rewards, over 10 seats and 200 players, would not fit into 64 bits."""
 DEALS, TRIALS = 10 << 32, 11 << 32
 """The streams of a seed for deals, and for those of the preflight."""
 OTHERS = 8
@@ -49,6 +50,8 @@ class ForeignGame(ABC):
     name: str
     seat_names: Sequence[str]
     seed: int
+    deal = 0
+    """The deal that is played, for messages."""
 
     @property
     def seats(self) -> int:
@@ -72,7 +75,7 @@ class ForeignGame(ABC):
         """Gets ready for games on the deal of the seed ``number``."""
 
     @abstractmethod
-    def table(self, number: int, seated: Sequence[SeatedPolicy]) -> tuple[Sequence[Any], int]:
+    def table(self, number: int, seated: Sequence[SeatedPolicy]) -> tuple[Sequence[float], int]:
         """Plays a game on the deal of the seed ``number``, below 2**31; returns the sums of rewards and the seat to act first."""
 
     def play(
@@ -87,12 +90,12 @@ class ForeignGame(ABC):
         payoffs, leaders = [], []
         for deal, number in enumerate(self._numbers(DEALS, deals, first), first):
             self.prepare(number)
-            leader = 0
+            self.deal, leader = deal, 0
             for seated in rows:
                 for seat, policy in enumerate(seated):
                     policy.start(self.seed, deal, seat)
                 rewards, leader = self.table(number, seated)
-                payoffs.append(self._whole(rewards, deal))
+                payoffs.append([self._whole(reward, seat) for seat, reward in enumerate(rewards)])
             leaders.append(leader)
         return Payoffs(np.array(payoffs, np.int64).reshape(deals, *seating.shape), np.array(leaders))
 
@@ -101,15 +104,20 @@ class ForeignGame(ABC):
         numbers: list[int] = (streams(self.seed, count, stream, first=first) >> np.uint64(33)).tolist()
         return numbers
 
-    def _whole(self, rewards: Sequence[Any], deal: int) -> list[int]:
-        for seat, reward in zip(self.seat_names, rewards, strict=True):
-            number = finite(reward)
-            if number is None or abs(number) > MAX_REWARD:
-                raise GameError(
-                    f"Expected a finite number, at most {MAX_REWARD:,}, as the reward of seat {seat} on deal {deal}, not "
-                    f"{quoted(reward)}."
-                )
-        return [round(reward * SCALE) for reward in rewards]
+    def number(self, reward: Any, seat: int) -> float:
+        """Returns a reward as a number; raises :class:`GameError` for anything but a finite one within bounds."""
+        number = finite(reward.item() if isinstance(reward, np.ndarray) and not reward.ndim else reward)
+        if number is None or abs(number) > MAX_REWARD or 0 < abs(number) < 1 / SCALE:
+            raise GameError(
+                f"Expected 0, or a number of the size {1 / SCALE:g} to {MAX_REWARD:,}, as the reward of seat "
+                f"{self.seat_names[seat]} on deal {self.deal}, not {quoted(reward)}."
+            )
+        return number
+
+    def _whole(self, reward: float, seat: int) -> int:
+        """Returns a sum of rewards as a whole number over :data:`SCALE`."""
+        whole: int = round(self.number(round(reward, DECIMALS), seat) * SCALE)
+        return whole
 
     def preflight(self) -> Preflight:
         """Plays a game twice on each of 9 seeds, by the same random choices; raises the errors of the game."""
@@ -122,7 +130,7 @@ class ForeignGame(ABC):
         trace, rng = hashlib.sha256(), random.Random(self.seed)
         self.prepare(number)
         rewards, _ = self.table(number, [_Watcher(seat, trace, rng) for seat in self.seat_names])
-        _add(trace, self._whole(rewards, 0))
+        _add(trace, [self._whole(reward, seat) for seat, reward in enumerate(rewards)])
         return trace.digest()
 
 
@@ -143,11 +151,16 @@ class _Watcher(SeatedPolicy):
 
 
 def _add(trace: Any, value: Any) -> None:
-    """Adds a value to a digest: arrays, numbers and texts, and mappings and sequences of these."""
+    """Adds a value to a digest: arrays, numbers and texts, mappings and sequences of these, and the types of other objects."""
+    kind: Any = type(value)
     if isinstance(value, Mapping):
         value = [*value.items()]
+    elif isinstance(value, np.ndarray) and value.dtype == object:
+        value = value.tolist()
     if isinstance(value, list | tuple):
         for part in value:
             _add(trace, part)
+    elif isinstance(value, np.ndarray):
+        trace.update(value.tobytes())
     else:
-        trace.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
+        trace.update((kind.__name__ if kind.__repr__ is object.__repr__ else repr(value)).encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent_adapters import binds
 from nainjaune_env.core.errors import AgentError, GameError, quoted
-from nainjaune_env.core.validation import check_seed, check_whole
+from nainjaune_env.core.validation import check_flag, check_seed, check_whole
 
 from ..arena.play import chunks
 from ..edge_table import EdgeTable, Pair
@@ -26,6 +27,8 @@ from .open_spiel_game import OpenSpielGame
 
 AT_ONCE = 32
 """Deals between two reports of progress."""
+ROUNDED = 1e-12
+"""Share of the variance of payoffs that their sum over seats may have where it is a constant, as they are rounded."""
 
 
 class GameTable(EdgeTable):
@@ -53,13 +56,15 @@ class GameTable(EdgeTable):
 
         That is ``1 - n² Var(gain) / Σ Var``, summed over the seats of the hero, and over those of the field where its payoffs at
         one table do not sum to a constant; where they do, as in games for zero, separate games need the hero alone. NaN without
-        any variance.
+        any variance; raises :class:`AgentError` as :meth:`edge`.
         """
+        gains = self.edge(hero, rival).moments
         one, other = (self.agents.index(name) for name in (hero, rival))
         *by_seat, total = (sums.differences().variance for sums in self._payoffs[other, other])
-        hero_alone = [sums.differences().variance for sums in self._payoffs[one, other][:-1]]
-        separate = sum(hero_alone) + (sum(by_seat) if total else 0)
-        return 1 - self.source.seats**2 * self._edge((one, other)).moments.variance / separate if separate else math.nan
+        separate = sum(sums.differences().variance for sums in self._payoffs[one, other][:-1])
+        if total > ROUNDED * sum(by_seat):
+            separate += sum(by_seat)
+        return 1 - self.source.seats**2 * gains.variance / separate if separate else math.nan
 
     @property
     def notes(self) -> list[str]:
@@ -91,6 +96,8 @@ def game_of(env: Any, seed: int) -> ForeignGame:
         return AecGame(lambda number: env, seed, anew=False)
     if not callable(env):
         raise GameError(f"Expected an AEC environment, a function that makes one, or a game of OpenSpiel, not {quoted(env)}.")
+    if not binds(env) and not binds(env, 0):
+        raise GameError(f"Expected a function without parameters, or of a seed, not {quoted(env)}{inspect.signature(env)}.")
     return game_of(env(), seed) if binds(env) else AecGame(env, seed, anew=True)
 
 
@@ -112,9 +119,10 @@ def game_table(
     Raises :class:`GameError` for a game that cannot be measured, :class:`AgentError` for fewer than two players and one that
     cannot be asked, and :class:`~nainjaune_env.core.errors.IllegalChoiceError` for an illegal action.
     """
-    if not isinstance(players, Mapping) or len(players) < 2:
+    if not isinstance(players, Mapping) or len(players) < 2 or not all(isinstance(name, str) for name in players):
         raise AgentError(f"Expected two or more players by name, not {quoted(players)}.")
     check_whole("The number of deals", deals, 2)
+    check_flag("one_way", one_way)
     game = game_of(env, seed)
     seated = [game.seated(policy, name) for name, policy in players.items()]
     preflight = game.preflight()

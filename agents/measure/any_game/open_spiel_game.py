@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from nainjaune_env.core.errors import GameError
 
 from .foreign_game import ForeignGame
-from .policies import SeatedPolicy
+from .policies import SeatedPolicy, outcome_of
 
 
 class OpenSpielGame(ForeignGame):
@@ -44,35 +44,23 @@ class OpenSpielGame(ForeignGame):
     def prepare(self, number: int) -> None:
         """Has nothing to do: states are made from the game."""
 
-    def table(self, number: int, seated: Sequence[SeatedPolicy]) -> tuple[Sequence[Any], int]:
+    def table(self, number: int, seated: Sequence[SeatedPolicy]) -> tuple[Sequence[float], int]:
         """Plays a game; returns the returns of its players, and the one that acts first."""
         rng, state, first = random.Random(number), self._game.new_initial_state(), -1
         while not state.is_terminal():
             if state.is_chance_node():
-                state.apply_action(_outcome(state.chance_outcomes(), rng.random()))
+                state.apply_action(outcome_of(state.chance_outcomes(), rng.random()))
                 continue
             player = state.current_player()
             first = player if first < 0 else first
             seat = seated[player]
             legal = state.legal_actions()
             if seat.probabilities is not None:
-                action = _outcome(seat.probabilities(state).items(), seat.rng.random())
-                if action not in legal:
-                    raise seat.illegal(action, legal)
+                action = outcome_of(seat.distribution(state, legal), seat.rng.random())
             else:
                 tensor = state.information_state_tensor(player) if self._recall else state.observation_tensor(player)
                 mask = np.zeros(self._actions, np.int8)
                 mask[legal] = 1
                 action = seat.act(np.asarray(tensor, np.float32), mask)
             state.apply_action(action)
-        return state.returns(), max(first, 0)
-
-
-def _outcome(outcomes: Iterable[tuple[int, float]], uniform: float) -> int:
-    """Returns the outcome in whose share of the unit interval, by ``(outcome, probability)`` pairs, ``uniform`` lies."""
-    pairs = [*outcomes]
-    for outcome, probability in pairs:
-        uniform -= probability
-        if uniform < 0:
-            return outcome
-    return pairs[-1][0]  # probabilities that are rounded may sum to less than 1
+        return [self.number(reward, seat) for seat, reward in enumerate(state.returns())], max(first, 0)

@@ -129,3 +129,25 @@ class UnequalSeats(HighCard):
 class Continuous(HighCard):
     def action_space(self, agent: str) -> Any:
         return spaces.Box(0, 1, (1,))
+
+
+class FromOne(HighCard):
+    def action_space(self, agent: str) -> Any:
+        return spaces.Discrete(2, start=1)
+
+
+class Binary(HighCard):
+    def action_space(self, agent: str) -> Any:
+        return spaces.MultiBinary(2)
+
+
+class Tiny(HighCard):
+    def paid(self) -> list[Any]:
+        return [1e-10, 0, 0]
+
+
+class Emptied(HighCard):
+    def step(self, action: Any) -> None:
+        super().step(action)
+        if self.terminations["s0"]:
+            self.agents = []

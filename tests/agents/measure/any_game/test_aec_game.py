@@ -13,14 +13,17 @@ from nainjaune_agents import edge
 from nainjaune_agents.measure.any_game.game_table import game_of, game_table
 from nainjaune_agents.measure.compare import cross_table
 from nainjaune_env.agent_adapters import as_agent
-from nainjaune_env.core.errors import GameError
+from nainjaune_env.core.errors import GameError, IllegalChoiceError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.registry import make_setup
 
 from .high_card import (
     AlwaysAlike,
     Appears,
+    Binary,
     Continuous,
+    Emptied,
+    FromOne,
     HighCard,
     Huge,
     IgnoresSeed,
@@ -30,6 +33,7 @@ from .high_card import (
     NoSeed,
     Pairs,
     SometimesIgnores,
+    Tiny,
     UnequalSeats,
 )
 
@@ -112,14 +116,22 @@ def test_masks_of_infos_and_none_at_all() -> None:
         (NoSeed, r"Expected an environment with reset\(seed=…\), and that of .* takes no seed"),
         (AlwaysAlike, "9 seeds of high_card deal alike"),
         (connect_four_v3.env, "9 seeds of connect_four_v3 deal alike"),
-        (Lost, "Expected a finite number, at most 100,000,000, as the reward of seat s0 on deal 0, not nan"),
-        (Pairs, r"Expected a finite number, at most 100,000,000, as the reward of seat s0 on deal 0, not array\(\[0., 0.\]\)"),
-        (Huge, "at most 100,000,000, as the reward of seat s1 on deal 0, not 1e\\+30"),
-        (Leaves, "Expected all seats to play to the end of the game, and s1 left before the others"),
+        (Lost, "Expected 0, or a number of the size 1e-09 to 1,000,000, as the reward of seat s0 on deal 0, not nan"),
+        (
+            Pairs,
+            r"0, or a number of the size 1e-09 to 1,000,000, as the reward of seat s0 on deal 0, not array\(\[0., 0.\]\)",
+        ),
+        (Huge, "to 1,000,000, as the reward of seat s1 on deal 0, not 1e\\+30"),
+        (Leaves, "Expected all seats to end together, and s1 ended while s0 had not"),
         (Appears, r"Expected the agents \['s0', 's1', 's2'\] to the end, and 's9' came later"),
         (LateSeats, r"Expected the agents \['s0', 's1', 's2'\] from the first action on, not \['s0', 's1'\]"),
         (UnequalSeats, r"the spaces of s1 are not those of s0: .*Discrete\(3\)"),
-        (Continuous, "Expected actions of a Discrete space, not of Box"),
+        (Tiny, "the size 1e-09 to 1,000,000, as the reward of seat s0 on deal 0, not 1e-10"),
+        (Emptied, "Expected a last turn of each agent after the end, with its last reward, and s0 had none"),
+        (FromOne, r"Expected actions of a Discrete space, from 0 on, not of Discrete\(2, start=1\)"),
+        (Binary, r"Expected actions of a Discrete space, from 0 on, not of MultiBinary\(2\)"),
+        (lambda one, two: HighCard(), "Expected a function without parameters, or of a seed, not"),
+        (Continuous, "Expected actions of a Discrete space, from 0 on, not of Box"),
         (lambda: HighCard(1), "Expected two or more seats, and high_card has 1"),
         (rps_v2.parallel_env, r"Expected an AEC environment \(pettingzoo.utils.parallel_to_aec turns"),
         (3, "Expected an AEC environment, a function that makes one, or a game of OpenSpiel, not 3"),
@@ -155,7 +167,43 @@ def test_deals_may_differ_in_their_rewards_alone() -> None:
 
 def test_rewards_are_rounded_to_the_nearest_billionth() -> None:
     assert 6.5e-05 * 10**9 < 65_000
-    assert game_of(HighCard(), 1)._whole([6.5e-05, -6.5e-05, np.float32(2)], 0) == [65_000, -65_000, 2 * 10**9]
+    game = game_of(HighCard(), 1)
+    assert [game._whole(reward, 0) for reward in (6.5e-05, -6.5e-05, 2.0, 0.1 + 0.2 - 0.3)] == [65_000, -65_000, 2 * 10**9, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.float16, np.float32, np.array])
+def test_rewards_of_any_dtype_are_summed_as_numbers(dtype: Any) -> None:
+    class Typed(HighCard):
+        def paid(self) -> list[Any]:
+            return [dtype(number) for number in super().paid()]
+
+    plain, ours = (edge(careful, brave, 30, env=env, progress=False) for env in (HighCard, Typed))
+    assert (ours.mean, ours.ci95) == (plain.mean, plain.ci95)
+
+
+def test_a_mask_beside_an_observation_of_another_name_counts_and_cannot_be_written_into() -> None:
+    class Board(HighCard):
+        def observe(self, agent: str) -> Any:
+            return {"board": super().observe(agent), "action_mask": np.array([0, 1], np.int8)}
+
+    def cheating(observation: Any, mask: Any) -> int:
+        assert observation["board"].shape == (1,)
+        mask[:] = 1
+        return 0
+
+    with pytest.raises(IllegalChoiceError, match=r"legal actions \[1\] of the player 'cheating'"):
+        edge(cheating, brave, 4, env=Board, progress=False)
+
+
+def test_objects_that_are_observed_are_no_sign_of_another_deal() -> None:
+    class Seen:
+        pass
+
+    class Objects(HighCard):
+        def observe(self, agent: str) -> Any:
+            return np.array([Seen(), int(super().observe(agent)[0])], object)
+
+    assert game_of(Objects(), 1).preflight() == (True, 8)
 
 
 def test_one_deal_is_enough_for_players_that_draw() -> None:

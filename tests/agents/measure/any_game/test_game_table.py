@@ -44,6 +44,11 @@ def test_three_players_have_edges_advantages_and_a_ranking(tmp_path: Path) -> No
     assert (tmp_path / "table.png").stat().st_size > 10_000
 
 
+class Thirds(HighCard):
+    def paid(self) -> list[Any]:
+        return [number / 3 for number in super().paid()]
+
+
 def payoffs(hero: Any, field: Any, deals: int, seed: int) -> Any:
     """Of the hero in each seat, and of the field at one table, ``(2, D, n)``."""
     game = game_of(HighCard(), seed)
@@ -54,7 +59,12 @@ def payoffs(hero: Any, field: Any, deals: int, seed: int) -> Any:
 
 
 def test_the_luck_removed_is_the_variance_of_separate_deals_that_is_gone() -> None:
-    table = game_table(HighCard, {"careful": careful, "brave": brave}, deals=200, seed=2, one_way=True)
+    players = {"careful": careful, "brave": brave}
+    table = game_table(HighCard, players, deals=200, seed=2, one_way=True)
+    third = game_table(Thirds, players, deals=200, seed=2, one_way=True)  # whose sums are rounded
+    assert third.luck_removed("careful", "brave") == pytest.approx(table.luck_removed("careful", "brave"))
+    with pytest.raises(AgentError, match="'brave' was not played in a field of 'careful' here"):
+        table.luck_removed("brave", "careful")
     hero, alone = payoffs(careful, brave, 200, 2)
     gain = (hero - alone).mean(axis=1)
     assert table.edges[0].mean == pytest.approx(gain.mean())
@@ -104,9 +114,11 @@ def test_bad_input_is_one_sentence() -> None:
     for option in ({"preset": "djeco"}, {"workers": 2}):
         with pytest.raises(RulesError, match=f"'env', alone: '{next(iter(option))}' is for games of this package"):
             edge(brave, careful, 4, env=HighCard, **option)  # type: ignore[arg-type]
-    for players in ({}, {"brave": brave}, [brave, careful]):
+    for players in ({}, {"brave": brave}, [brave, careful], {1: brave, 2: careful}):
         with pytest.raises(AgentError, match="Expected two or more players by name, not"):
             game_table(HighCard, players, deals=4, seed=1)  # type: ignore[arg-type]
+    with pytest.raises(RulesError, match="one_way is True or False"):
+        game_table(HighCard, PLAYERS, deals=4, seed=1, one_way="yes")  # type: ignore[arg-type]
     with pytest.raises(DealError, match="The number of deals"):
         game_table(HighCard, PLAYERS, deals=1, seed=1)
     with pytest.raises(DealError, match="A seed is"):

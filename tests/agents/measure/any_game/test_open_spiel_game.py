@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,8 @@ import pytest
 
 from nainjaune_agents import edge
 from nainjaune_agents.measure.any_game.game_table import game_of, game_table
-from nainjaune_agents.measure.any_game.open_spiel_game import _outcome
-from nainjaune_agents.measure.any_game.policies import SeatedPolicy
-from nainjaune_env.core.errors import GameError, IllegalChoiceError
+from nainjaune_agents.measure.any_game.policies import SeatedPolicy, outcome_of
+from nainjaune_env.core.errors import AgentError, GameError, IllegalChoiceError
 
 pyspiel = pytest.importorskip("pyspiel")
 policies = pytest.importorskip("open_spiel.python.policy")
@@ -59,7 +59,7 @@ def test_players_of_one_mind_are_equal_on_every_deal() -> None:
 
 def test_probabilities_that_sum_to_less_than_one_leave_the_rest_to_the_last_outcome() -> None:
     pairs = [(3, 0.25), (8, 0.5)]
-    assert [_outcome(pairs, uniform) for uniform in (0.0, 0.2, 0.25, 0.74, 0.75, 0.99)] == [3, 3, 8, 8, 8, 8]
+    assert [outcome_of(pairs, uniform) for uniform in (0.0, 0.2, 0.25, 0.74, 0.75, 0.99)] == [3, 3, 8, 8, 8, 8]
 
 
 def test_policies_see_a_tensor_and_a_mask() -> None:
@@ -122,3 +122,13 @@ def test_an_illegal_action_of_openspiels_policies_is_named() -> None:
         IllegalChoiceError, match=r"legal actions \[0, 1\] of the player 'Wrong', in seat player 0 on deal 0, not 7"
     ):
         edge(Wrong(), tabular(game, 1), 4, env=game, progress=False)
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {0: 0.1, 1: 0.1}, {0: 2.0, 1: -1.0}, {0: float("nan"), 1: 0.5}, [(0, 1.0)], np.array([0.5, 0.5])]
+)
+def test_what_is_no_distribution_is_refused(given: Any) -> None:
+    policy = SimpleNamespace(action_probabilities=lambda state: given, name="mine")
+    game = pyspiel.load_game("kuhn_poker")
+    with pytest.raises(AgentError, match=r"Expected probabilities by action, with the sum 1, of the player 'mine'"):
+        edge(policy, tabular(game, 1), 4, env=game, progress=False)  # type: ignore[arg-type]

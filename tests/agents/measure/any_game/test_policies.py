@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import partial
 from typing import Any
 
@@ -34,6 +35,7 @@ def test_a_third_parameter_is_the_generator_of_deal_and_seat() -> None:
     assert len({tuple(draws(deal, seat)) for deal in range(3) for seat in range(3)}) == 9
     for policy in (brave, partial(drawing, rng=3), lambda observation, mask, greedy=True: 1):
         assert not SeatedPolicy(policy, "it", "a seat").draws
+    assert SeatedPolicy(lambda observation, mask, rng=None: 1, "it", "a seat").draws
 
 
 def test_seats_do_not_share_what_a_policy_remembers() -> None:
@@ -52,6 +54,28 @@ def test_seats_do_not_share_what_a_policy_remembers() -> None:
 
     # each copy is asked once a game, and so stakes
     assert edge(brave, Alternating(), 20, env=HighCard, progress=False).edge.moments.differing == 0
+
+
+def test_a_policy_that_remembers_is_copied_and_reset_without_arguments() -> None:
+    class Seeded:
+        def __init__(self) -> None:
+            self.lock = threading.Lock()
+
+        def __call__(self, observation: Any, mask: Any) -> int:
+            return 1
+
+    class WithSeed(Seeded):
+        def reset(self, seed: int) -> None:
+            raise AssertionError
+
+    class Locked(Seeded):
+        def reset(self) -> None:
+            raise AssertionError
+
+    with pytest.raises(AgentError, match=r"reset\(\) without arguments of the player 'WithSeed', not reset\(seed: "):
+        edge(WithSeed(), brave, 4, env=HighCard)
+    with pytest.raises(AgentError, match=r"a player 'Locked' that copy.deepcopy copies, for each seat: cannot pickle"):
+        edge(Locked(), brave, 4, env=HighCard)
 
 
 @pytest.mark.parametrize("given", [0, 3, -1, 1.0, None, True, np.array([1])])
