@@ -21,7 +21,9 @@ ALL_OF_FIRST = 20
 """Decisions of an episode that are all looked at; decision d after them is looked at with probability 20 / d."""
 MAX_DECISIONS = 10_000
 """Decisions after which an episode is left."""
-UNREACHED = "Dealing again never changed it for another seat: either it shows nothing hidden, or dealing again does not reach it."
+UNREACHED = (
+    "Dealing again for some seat never changed it for another: it shows nothing hidden, or dealing again does not reach it."
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ def check_no_leak(
     them with probability 20 / d; an episode is left after 10,000. Episode k has the seed ``seed + k``: ``episodes=1`` with the
     seed in a message plays it again.
 
-    A channel is judged if dealing again changed it for another seat, or if it is the same in every view of two or more episodes.
+    A channel is judged if for every seat dealing again changed it for another one, or if it is the same in every view of two or
+    more episodes.
     The report lists the others in ``not_judged``. What this cannot see are leaks through timing, through which seat is asked
     next, through rewards, and through stored state that ``redeal`` leaves as it was and that observations depend on.
 
@@ -84,9 +87,10 @@ def check_no_leak(
                 again = views.dealt_again(position, seat, rng)
                 where = f"{views.named(seat)} at decision {decision} of the episode of seed {number}"
                 notes.compare(before[seat], views.view(again, seat), where)
+                reached = notes.reached.setdefault(seat, set())
                 for other in seats:
-                    if other != seat and not notes.reached >= before[other].keys():
-                        notes.reached |= differences(before[other], views.view(again, other, without=notes.reached)).keys()
+                    if other != seat and not reached >= before[other].keys():
+                        reached.update(differences(before[other], views.view(again, other, without=reached)))
             notes.seats.update(dict.fromkeys(seats))
     return notes.report(several=count > 1, pictured=picture is not None)
 
@@ -107,8 +111,8 @@ class _Notes:
         self.first: View = {}
         self.varied: set[str] = set()
         """Channels of which some view is unlike the first."""
-        self.reached: set[str] = set()
-        """Channels that dealing again changed for another seat."""
+        self.reached: dict[Any, set[str]] = {}
+        """By seat: channels that dealing again what it does not know changed for another seat."""
         self.leaking: Counter[str] = Counter()
         """Views in which dealing again changed the channel."""
         self.examples: dict[str, str] = {}
@@ -136,7 +140,8 @@ class _Notes:
             )
             raise LeakError(" ".join(sentences))
         constant = {channel for channel, views in self.views.items() if several and views == self.positions} - self.varied
-        judged = tuple(channel for channel in self.views if channel in self.reached | constant)
+        reached = set.intersection(*self.reached.values())
+        judged = tuple(channel for channel in self.views if channel in reached | constant)
         not_judged = {channel: UNREACHED for channel in self.views if channel not in judged}
         if not pictured:
             not_judged["picture"] = "No `picture` was given."

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.agent_adapters import binds
 from nainjaune_env.core.errors import GameError, as_sentence, quoted
 
 Redeal = Callable[[Any, Any, np.random.Generator], Any]
@@ -35,10 +36,9 @@ class AecViews:
             )
         if redeal is None:
             raise GameError("An AEC environment needs `redeal`, which deals again what an agent does not know; None came.")
-        try:
-            inspect.signature(env.reset).bind(seed=0)
-        except TypeError:
-            raise GameError(f"reset(seed=...) is expected of the environment, not reset{inspect.signature(env.reset)}.") from None
+        if not binds(env.reset, seed=0):
+            raise GameError(f"reset(seed=...) is expected of the environment, not reset{inspect.signature(env.reset)}.")
+        _check_functions(redeal, picture)
         self.env, self.redeal, self.picture = env, redeal, picture
 
     def decisions(self, seed: int, rng: np.random.Generator) -> Iterator[tuple[Any, list[Any]]]:
@@ -56,7 +56,7 @@ class AecViews:
             yield env, in_play
             seen = env.observe(agent)
             in_seen = isinstance(seen, Mapping) and "action_mask" in seen
-            mask = seen["action_mask"] if in_seen else env.infos[agent].get("action_mask")
+            mask = seen["action_mask"] if in_seen else env.infos.get(agent, {}).get("action_mask")
             if mask is None:
                 env.step(env.action_space(agent).sample())
                 continue
@@ -74,7 +74,7 @@ class AecViews:
             rest = dict(view["observation"])
             view["mask"] = rest.pop("action_mask")
             view["observation"] = rest["observation"] if rest.keys() == {"observation"} else rest
-        infos = env.infos[agent]
+        infos = env.infos.get(agent, {})
         view["infos"] = sorted(map(str, infos))
         view |= {f"infos[{key!r}]": value for key, value in infos.items()}
         if self.picture is not None and "picture" not in without:
@@ -98,6 +98,10 @@ class AecViews:
         """Returns a copy in which what ``agent`` does not know is dealt again."""
         twin = self.copied(env)
         result = self.redeal(twin, agent, rng)
+        if result is not None and not hasattr(result, "observe"):
+            raise GameError(
+                f"`redeal` is expected to return an environment, or None where it changed its own, not {quoted(result)}."
+            )
         return twin if result is None else result
 
     def named(self, agent: Any) -> str:
@@ -110,6 +114,7 @@ class GameViews:
 
     def __init__(self, game: Any, redeal: Redeal | None, picture: Picture | None) -> None:
         about = game.get_type()
+        _check_functions(redeal, picture)
         self.game, self.redeal, self.picture = game, redeal, picture
         self.channels = [name for name in (*TENSORS, *STRINGS) if getattr(about, f"provides_{name}")]
 
@@ -159,6 +164,13 @@ class GameViews:
     def named(self, player: int) -> str:
         """Returns the player's name for messages."""
         return f"player {player}"
+
+
+def _check_functions(redeal: Redeal | None, picture: Picture | None) -> None:
+    """Raises :class:`GameError` for functions that take something else."""
+    for name, function, takes in (("redeal", redeal, "position, seat, rng"), ("picture", picture, "position, seat")):
+        if function is not None and not (callable(function) and binds(function, *takes.split(", "))):
+            raise GameError(f"`{name}` is expected to be a function ({takes}), not {quoted(function)}.")
 
 
 def differences(before: View, after: View) -> dict[str, str]:

@@ -204,7 +204,9 @@ def test_a_game_with_its_redeal() -> None:
 # ---------------------------------------------------------------- what cannot be judged
 
 
-UNREACHED = "Dealing again never changed it for another seat: either it shows nothing hidden, or dealing again does not reach it."
+UNREACHED = (
+    "Dealing again for some seat never changed it for another: it shows nothing hidden, or dealing again does not reach it."
+)
 
 
 def test_a_redeal_that_does_nothing() -> None:
@@ -218,6 +220,29 @@ def test_a_redeal_that_does_nothing() -> None:
         f"Judged: infos.\nNot judged: observation. {UNREACHED}\nNot judged: mask. {UNREACHED}\n"
         f"Not judged: infos['action_mask']. {UNREACHED}\nNot judged: picture. No `picture` was given."
     )
+
+
+def test_a_redeal_that_works_for_one_seat_alone() -> None:
+    def for_the_first(env: Any, agent: str, rng: np.random.Generator) -> None:
+        if agent == "seat_0":
+            redeal(env, agent, rng)
+
+    report = check_no_leak(Planted("observation", seat=1), for_the_first, episodes=4)
+    assert report.not_judged["observation"] == UNREACHED
+
+
+@pytest.mark.parametrize(
+    ("functions", "says"),
+    [
+        ({"redeal": 5}, r"`redeal` is expected to be a function \(position, seat, rng\), not 5"),
+        ({"redeal": lambda env, agent: None}, r"`redeal` is expected to be a function \(position, seat, rng\)"),
+        ({"picture": lambda env: 1}, r"`picture` is expected to be a function \(position, seat\)"),
+        ({"redeal": lambda env, agent, rng: 3}, "`redeal` is expected to return an environment, or None .*, not 3"),
+    ],
+)
+def test_functions_that_take_or_return_something_else(functions: dict[str, Any], says: str) -> None:
+    with pytest.raises(GameError, match=says):
+        check_no_leak(Planted(), **{"redeal": redeal, **functions})
 
 
 def test_infos_that_are_not_brought_up_to_date() -> None:

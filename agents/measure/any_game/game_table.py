@@ -59,12 +59,26 @@ class GameTable(EdgeTable):
         any variance; raises :class:`AgentError` as :meth:`edge`.
         """
         gains = self.edge(hero, rival).moments
+        separate, _ = self._separate(hero, rival)
+        return 1 - self.source.seats**2 * gains.variance / separate if separate else math.nan
+
+    def times_as_many_games(self, hero: str, rival: str) -> float:
+        """Returns how many times as many games on deals of their own the interval of an edge takes; NaN as for the luck removed.
+
+        A duplicate deal takes n games of the hero and one of the field alone.
+        """
+        separate, games = self._separate(hero, rival)
+        variance = self.source.seats**2 * self.edge(hero, rival).moments.variance
+        return separate * games / (variance * (self.source.seats + 1)) if variance else math.nan
+
+    def _separate(self, hero: str, rival: str) -> tuple[float, int]:
+        """Returns the variance of n times a gain of games on deals of their own, and the number of these games."""
         one, other = (self.agents.index(name) for name in (hero, rival))
         *by_seat, total = (sums.differences().variance for sums in self._payoffs[other, other])
-        separate = sum(sums.differences().variance for sums in self._payoffs[one, other][:-1])
+        separate, games = sum(sums.differences().variance for sums in self._payoffs[one, other][:-1]), self.source.seats
         if total > ROUNDED * sum(by_seat):
-            separate += sum(by_seat)
-        return 1 - self.source.seats**2 * gains.variance / separate if separate else math.nan
+            return separate + sum(by_seat), 2 * games
+        return separate, games
 
     @property
     def notes(self) -> list[str]:
@@ -75,16 +89,25 @@ class GameTable(EdgeTable):
                 f"Expected {self.game.name} to deal the same twice for a seed, and it does not: these are no duplicate deals; "
                 "intervals are valid, and wide."
             )
-        shares = [self.luck_removed(edge.hero, edge.field_name) for edge in self.edges]
-        known = sorted(share for share in shares if not math.isnan(share))
-        if known:
-            shown = " to ".join(dict.fromkeys(decimal(100 * share, ".0f") for share in (known[0], known[-1])))
-            notes.append(f"Duplicate deals removed {shown} % of the variance that luck gives to games on deals of their own.")
-        return [*notes, "Coverage of such intervals was checked by simulation (docs/any_game.md)."]
+        pairs = [(edge.hero, edge.field_name) for edge in self.edges]
+        shares = _range([100 * self.luck_removed(*pair) for pair in pairs], ".0f")
+        times = _range([self.times_as_many_games(*pair) for pair in pairs], ".2f")
+        if shares and times:
+            notes.append(
+                f"Duplicate deals removed {shares} % of the variance that luck gives to games on deals of their own, of which the "
+                f"same interval takes {times} times as many games."
+            )
+        return [*notes, "Coverage of such intervals was checked by simulation in poker games (docs/any_game.md)."]
 
     def __str__(self) -> str:
         """Returns the edges as a table, the ranking, and the notes."""
         return text_table(self)
+
+
+def _range(values: list[float], form: str) -> str:
+    """Returns the least and the largest of the values that are numbers, as text; the empty text without any."""
+    known = sorted(value for value in values if not math.isnan(value))
+    return " to ".join(dict.fromkeys(decimal(value, form) for value in (known[0], known[-1]))) if known else ""
 
 
 def game_of(env: Any, seed: int) -> ForeignGame:

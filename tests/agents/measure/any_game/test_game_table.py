@@ -71,6 +71,9 @@ def test_the_luck_removed_is_the_variance_of_separate_deals_that_is_gone() -> No
     removed = 1 - 9 * gain.var(ddof=1) / hero.var(axis=0, ddof=1).sum()  # stakes sum to zero: the field alone is known
     assert table.luck_removed("careful", "brave") == pytest.approx(removed)
     assert f"Duplicate deals removed {100 * removed:.0f} % of the variance" in "\n".join(table.notes)
+    times = 3 / 4 / (1 - removed)  # three games of the hero for each deal, and one of the field beside them
+    assert table.times_as_many_games("careful", "brave") == pytest.approx(times)
+    assert f"takes {times:.2f} times as many games" in "\n".join(table.notes)
 
 
 def test_where_payoffs_do_not_sum_to_a_constant_the_field_has_luck_too() -> None:
@@ -82,7 +85,9 @@ def test_where_payoffs_do_not_sum_to_a_constant_the_field_has_luck_too() -> None
 
     table = game_table(Prize, {"careful": careful, "brave": brave}, deals=100, seed=2, one_way=True)
     spread = [sums.differences().variance for sums in (*table._payoffs[0, 1][:-1], *table._payoffs[1, 1][:-1])]
-    assert table.luck_removed("careful", "brave") == pytest.approx(1 - 9 * table.edges[0].moments.variance / sum(spread))
+    removed = 1 - 9 * table.edges[0].moments.variance / sum(spread)
+    assert table.luck_removed("careful", "brave") == pytest.approx(removed)
+    assert table.times_as_many_games("careful", "brave") == pytest.approx(6 / 4 / (1 - removed))
 
 
 def test_without_any_variance_nothing_is_said_of_luck() -> None:
