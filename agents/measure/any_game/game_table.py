@@ -94,8 +94,8 @@ class GameTable(EdgeTable):
         times = _range([self.times_as_many_games(*pair) for pair in pairs], ".2f")
         if shares and times:
             notes.append(
-                f"Duplicate deals removed {shares} % of the variance that luck gives to games on deals of their own, of which the "
-                f"same interval takes {times} times as many games."
+                f"Duplicate deals removed {shares} % of the variance that luck gives to games on deals of their own, of which "
+                f"the same interval takes {times} times as many games."
             )
         return [*notes, "Coverage of such intervals was checked by simulation in poker games (docs/any_game.md)."]
 
