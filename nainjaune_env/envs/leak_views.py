@@ -175,9 +175,9 @@ def _check_functions(redeal: Redeal | None, picture: Picture | None) -> None:
 
 def differences(before: View, after: View) -> dict[str, str]:
     """Returns by channel where two views differ first, and what they hold there."""
-    found = {channel: difference(value, after.get(channel, "nothing")) for channel, value in before.items()}
-    found |= {channel: difference("nothing", value) for channel, value in after.items() if channel not in before}
-    return {channel: where for channel, where in found.items() if where}
+    changes = {channel: difference(value, after.get(channel, "nothing")) for channel, value in before.items()}
+    changes |= {channel: difference("nothing", value) for channel, value in after.items() if channel not in before}
+    return {channel: where for channel, where in changes.items() if where}
 
 
 def difference(one: Any, two: Any, where: str = "") -> str:
